@@ -1,0 +1,43 @@
+// Package lifecycle is the body of every main: settings, signals, the admin port, and the exit code.
+package lifecycle
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/zegate/zegate/pkg/rpc"
+)
+
+// Shared is the settings that every service of a process has in common: the top-level sections of the file that belong to
+// no service (DESIGN section 6).
+type Shared struct {
+	// InternalTLS is mutual TLS between services.
+	InternalTLS rpc.TLS `yaml:"internal_tls"`
+	// Drain is how a service stops.
+	Drain Drain `yaml:"drain"`
+}
+
+// Drain is how a service stops: it says that it is not ready, waits Delay, then lets what runs finish for at most Grace.
+type Drain struct {
+	Delay time.Duration `yaml:"delay"`
+	Grace time.Duration `yaml:"grace"`
+}
+
+// Host is what a process lends to a service that runs in it.
+type Host struct {
+	// Shared is the settings of the whole process.
+	Shared Shared
+	// Version is stamped at build time.
+	Version string
+	// Registry takes the service's metrics.
+	Registry *prometheus.Registry
+	// Ready tells whether the service can do its work, for /readyz. It may be called at any time, from any goroutine.
+	Ready func(ready bool)
+	// Listener replaces the service's own listener: a channel inside the process. Nil means listen on the network.
+	Listener net.Listener
+	// Dial replaces the way to another service of the same process, by the service's name. Nil means the network.
+	Dial func(service string) func(context.Context) (net.Conn, error)
+}
