@@ -41,6 +41,7 @@ const (
 	InvalidParams    Reason = "INVALID_PARAMS"
 	MissingArgument  Reason = "MISSING_ARGUMENT"
 	UnknownTool      Reason = "UNKNOWN_TOOL"
+	UnknownCommand   Reason = "UNKNOWN_COMMAND"
 	UnknownTask      Reason = "UNKNOWN_TASK"
 	PermissionDenied Reason = "PERMISSION_DENIED"
 	LongRunning      Reason = "LONG_RUNNING"

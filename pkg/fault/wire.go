@@ -60,6 +60,7 @@ var table = map[Reason]Wire{
 	InvalidParams:    {codes.InvalidArgument, codeInvalidParams, http.StatusOK, http.StatusBadRequest},
 	MissingArgument:  {codes.InvalidArgument, codeInvalidParams, http.StatusOK, http.StatusBadRequest},
 	UnknownTool:      {codes.NotFound, codeInvalidParams, http.StatusOK, http.StatusNotFound},
+	UnknownCommand:   {codes.NotFound, codeInvalidParams, http.StatusOK, http.StatusNotFound},
 	UnknownTask:      {codes.NotFound, codeInvalidParams, http.StatusOK, http.StatusNotFound},
 	PermissionDenied: {codes.PermissionDenied, codeInternal, http.StatusOK, http.StatusForbidden},
 	LongRunning:      {codes.FailedPrecondition, codeInternal, http.StatusOK, http.StatusConflict},

@@ -8,6 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/zegate/zegate/pkg/fault"
 	executorv1 "github.com/zegate/zegate/proto/ze/executor/v1"
 )
 
@@ -22,6 +26,8 @@ type Snapshot struct {
 	Instructions string
 	// Tools are in the executors' order.
 	Tools []*Tool
+	// List is the same as the contract has it; it must not be changed.
+	List *executorv1.ListToolsResponse
 
 	byName map[string]int
 	pages  [2][]page // by whether the client can be asked
@@ -35,7 +41,12 @@ type page struct {
 // newSnapshot checks and encodes a catalogue. Tools that are malformed, come twice, or could never be called are left out,
 // each with a warning.
 func newSnapshot(list *executorv1.ListToolsResponse, log *slog.Logger) *Snapshot {
-	s := &Snapshot{Revision: list.GetRevision(), Instructions: list.GetInstructions(), byName: map[string]int{}}
+	s := &Snapshot{
+		Revision:     list.GetRevision(),
+		Instructions: list.GetInstructions(),
+		List:         &executorv1.ListToolsResponse{Revision: list.GetRevision(), Instructions: list.GetInstructions()},
+		byName:       map[string]int{},
+	}
 	for _, d := range list.GetTools() {
 		t, err := newTool(d)
 		switch _, twice := s.byName[d.GetName()]; {
@@ -48,6 +59,7 @@ func newSnapshot(list *executorv1.ListToolsResponse, log *slog.Logger) *Snapshot
 		default:
 			s.byName[t.Name] = len(s.Tools)
 			s.Tools = append(s.Tools, t)
+			s.List.Tools = append(s.List.Tools, d)
 		}
 	}
 	s.pages[0] = s.encodePages(false)
@@ -143,8 +155,34 @@ func (c *Catalogue) Current() (*Snapshot, <-chan struct{}) {
 	return c.current, c.changed
 }
 
+// Wait returns true when a first catalogue was loaded, and false when ctx ended before.
+func (c *Catalogue) Wait(ctx context.Context) bool {
+	for {
+		s, changed := c.Current()
+		if s != nil {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-changed:
+		}
+	}
+}
+
+// Loaded is the newest complete catalogue, or the fault to answer with while there is none.
+func (c *Catalogue) Loaded() (*Snapshot, *fault.Error) {
+	if s, _ := c.Current(); s != nil {
+		return s, nil
+	}
+	e := fault.New(fault.Unavailable, "no executor has been reached yet, so there is no tool list: try again shortly")
+	e.RetryAfter = time.Second
+	return nil, e
+}
+
 const (
 	loadTimeout = 5 * time.Second
+	loadTries   = 20
 	minBackoff  = 100 * time.Millisecond
 	maxBackoff  = 5 * time.Second
 )
@@ -164,50 +202,69 @@ func (c *Catalogue) Follow(ctx context.Context) {
 	}
 }
 
-// watch loads at every revision that one executor reports, until the stream breaks; it tells whether anything was loaded.
+// watch loads the catalogue, and again at every revision that one executor reports, until its stream breaks; it tells
+// whether anything was loaded. An executor that cannot be watched is asked again and again by Follow.
 func (c *Catalogue) watch(ctx context.Context) (loaded bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := c.client.WatchTools(ctx, &executorv1.WatchToolsRequest{})
-	if err != nil {
-		c.report(ctx, "watch the catalogue", err)
+	if err := c.load(ctx, ""); err != nil {
+		c.report(ctx, "load the catalogue", err)
 		return false
 	}
-	for {
-		m, err := stream.Recv()
-		if err != nil {
-			c.report(ctx, "watch the catalogue", err)
-			return loaded
+	stream, err := c.client.WatchTools(ctx, &executorv1.WatchToolsRequest{})
+	for err == nil {
+		var m *executorv1.WatchToolsResponse
+		if m, err = stream.Recv(); err == nil {
+			err = c.load(ctx, m.GetRevision())
 		}
-		if now, _ := c.Current(); now != nil && now.Revision == m.GetRevision() {
-			loaded = true
-			continue
-		}
-		if err := c.load(ctx); err != nil {
-			c.report(ctx, "load the catalogue", err)
-			return loaded
-		}
-		loaded = true
 	}
+	if status.Code(err) != codes.Unimplemented {
+		c.report(ctx, "watch the catalogue", err)
+	}
+	return true
 }
 
-func (c *Catalogue) load(ctx context.Context) error {
+// load takes the catalogue from an executor. With a revision it does so until one has answered that revision: during a
+// rollout the one that is asked need not be the one that reported it. After some tries it keeps what it has.
+func (c *Catalogue) load(ctx context.Context, revision string) error {
+	for range loadTries {
+		if now, _ := c.Current(); now != nil && now.Revision == revision {
+			return nil
+		}
+		list, err := c.list(ctx)
+		if err != nil {
+			return err
+		}
+		if revision == "" || list.GetRevision() == revision {
+			c.set(list)
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(minBackoff):
+		}
+	}
+	c.log.Warn("no executor answers the catalogue that one of them reported", "revision", revision)
+	return nil
+}
+
+func (c *Catalogue) list(ctx context.Context) (*executorv1.ListToolsResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
-	list, err := c.client.ListTools(ctx, &executorv1.ListToolsRequest{})
-	if err != nil {
-		return err
-	}
+	return c.client.ListTools(ctx, &executorv1.ListToolsRequest{})
+}
+
+func (c *Catalogue) set(list *executorv1.ListToolsResponse) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current != nil && c.current.Revision == list.GetRevision() {
-		return nil
+		return
 	}
 	c.current = newSnapshot(list, c.log)
 	close(c.changed)
 	c.changed = make(chan struct{})
 	c.log.Info("catalogue loaded", "tools", len(c.current.Tools), "revision", c.current.Revision)
-	return nil
 }
 
 func (c *Catalogue) report(ctx context.Context, doing string, err error) {

@@ -40,11 +40,11 @@ func newTool(d *executorv1.Tool) (*Tool, error) {
 	if typ := objectMember(schema, "type"); string(typ) != `"object"` {
 		return nil, errors.New(`input_schema_json must be a JSON object with type "object"`)
 	}
-	if out := d.GetOutputSchemaJson(); len(out) > 0 && !isObject(out) {
+	if out := d.GetOutputSchemaJson(); len(out) > 0 && !rawjson.IsObject(out) {
 		return nil, errors.New("output_schema_json must be a JSON object")
 	}
 	if caps := d.GetRequiredClientCapabilitiesJson(); len(caps) > 0 {
-		if !isObject(caps) {
+		if !rawjson.IsObject(caps) {
 			return nil, errors.New("required_client_capabilities_json must be a JSON object")
 		}
 		t.RequiredCapabilities = caps
@@ -74,10 +74,10 @@ func newTool(d *executorv1.Tool) (*Tool, error) {
 		// A result carries one question and no state, so the answer to a first question would be lost by the second.
 		return nil, errors.New("more than one elicitable argument")
 	}
-	t.unasking = appendTool(nil, d, schema)
+	t.unasking = AppendDescriptor(nil, d, schema)
 	t.asking = t.unasking
 	if t.Elicit != nil {
-		t.asking = appendTool(nil, d, asking)
+		t.asking = AppendDescriptor(nil, d, asking)
 	}
 	return t, nil
 }
@@ -90,7 +90,8 @@ func (t *Tool) Descriptor(form bool) []byte {
 	return t.unasking
 }
 
-func appendTool(dst []byte, d *executorv1.Tool, schema []byte) []byte {
+// AppendDescriptor appends the JSON of a checked tool, as MCP has it, with this input schema.
+func AppendDescriptor(dst []byte, d *executorv1.Tool, schema []byte) []byte {
 	dst = rawjson.AppendString(append(dst, `{"name":`...), d.GetName())
 	if s := d.GetTitle(); s != "" {
 		dst = rawjson.AppendString(append(dst, `,"title":`...), s)
@@ -179,10 +180,6 @@ func appendNames(dst []byte, names []string) []byte {
 		dst = rawjson.AppendString(dst, n)
 	}
 	return append(dst, ']')
-}
-
-func isObject(v []byte) bool {
-	return rawjson.Members(v, func(string, []byte) error { return nil }) == nil
 }
 
 // objectMember is the value of a member of an object; nil when it has none, or when v is no valid object.

@@ -26,6 +26,10 @@ func NewArgument(name, key, message string, schema []byte) (*Argument, error) {
 	if name == "" || key == "" || message == "" {
 		return nil, errors.New("an elicitable argument needs a name, a key and a message")
 	}
+	// One value: anything more would add properties beside the argument's.
+	if !rawjson.IsObject(schema) {
+		return nil, errors.New("the property schema of an elicitable argument must be one JSON object")
+	}
 	form := append([]byte(nil), `{"type":"object","properties":{`...)
 	form = rawjson.AppendString(form, name)
 	form = append(append(form, ':'), schema...)

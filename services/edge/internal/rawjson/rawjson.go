@@ -90,6 +90,14 @@ func Members(data []byte, member func(name string, value []byte) error) error {
 	return nil
 }
 
+// Valid tells whether data is one JSON value, strictly.
+func Valid(data []byte) bool { return jsontext.Value(data).IsValid() }
+
+// IsObject tells whether data is one JSON object, strictly.
+func IsObject(data []byte) bool {
+	return Members(data, func(string, []byte) error { return nil }) == nil
+}
+
 // KindOf is the kind of a value that is known to be valid and without leading space; Invalid when it is empty.
 func KindOf(value []byte) Kind {
 	switch {
