@@ -97,7 +97,9 @@ func TestDecide(t *testing.T) {
 	both := func(o outcome) [2]outcome { return [2]outcome{o, o} }
 	runs := func(arguments string) [2]outcome { return both(outcome{elicit.Run, arguments}) }
 	fails := func(text string) [2]outcome { return both(outcome{elicit.Fail, text}) }
-	rejects := func(text string) [2]outcome { return both(outcome{elicit.Reject, "invalid params: params.inputResponses" + text}) }
+	rejects := func(text string) [2]outcome {
+		return both(outcome{elicit.Reject, "invalid params: params.inputResponses" + text})
+	}
 	asks := [2]outcome{{elicit.Fail, missing}, ask}
 
 	for _, tt := range []struct {

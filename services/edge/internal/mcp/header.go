@@ -13,9 +13,9 @@ import (
 	"github.com/zegate/zegate/services/edge/internal/rawjson"
 )
 
-// Headers that repeat a part of the body (MCP streamable HTTP, "Request Metadata"), in canonical form.
+// Headers that repeat a part of the body (MCP streamable HTTP, "Request Metadata").
 const (
-	headerVersion = "Mcp-Protocol-Version"
+	headerVersion = "MCP-Protocol-Version"
 	headerMethod  = "Mcp-Method"
 	headerName    = "Mcp-Name"
 )
@@ -69,7 +69,7 @@ func mirrored(h http.Header, name, body string, haveBody, required bool, path st
 
 // headerValue is a header's decoded value. It must come once, in visible ASCII, and a base64 sentinel must hold UTF-8.
 func headerValue(h http.Header, name string) (value string, ok bool, _ *fault.Error) {
-	values := h[name]
+	values := h.Values(name)
 	if len(values) == 0 {
 		return "", false, nil
 	}
