@@ -124,6 +124,11 @@ func FromStatus(err error) *Error {
 	if err == nil {
 		return nil
 	}
+	// A fault that wraps a status is a fault: the status is its cause.
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
 	s, ok := status.FromError(err)
 	if !ok {
 		return From(err)
@@ -141,7 +146,7 @@ func FromStatus(err error) *Error {
 		}
 	}
 	if _, known := table[reason]; known {
-		e := Wrap(err, reason, "%s", s.Message())
+		e = Wrap(err, reason, "%s", s.Message())
 		e.RetryAfter = retry
 		return e
 	}
