@@ -18,6 +18,14 @@ type Shared struct {
 	InternalTLS rpc.TLS `yaml:"internal_tls"`
 	// Drain is how a service stops.
 	Drain Drain `yaml:"drain"`
+	// Audit is where records of requests go.
+	Audit Audit `yaml:"audit"`
+}
+
+// Audit is where records of requests go.
+type Audit struct {
+	// File takes one JSON object a line; "stderr" is standard error, and empty means no records.
+	File string `yaml:"file"`
 }
 
 // Drain is how a service stops: it says that it is not ready, waits Delay, then lets what runs finish for at most Grace.
@@ -36,6 +44,8 @@ type Host struct {
 	Registry *prometheus.Registry
 	// Ready tells whether the service can do its work, for /readyz. It may be called at any time, from any goroutine.
 	Ready func(ready bool)
+	// Bound is told the address that the service listens on.
+	Bound func(addr net.Addr)
 	// Listener replaces the service's own listener: a channel inside the process. Nil means listen on the network.
 	Listener net.Listener
 	// Dial replaces the way to another service of the same process, by the service's name. Nil means the network.

@@ -24,6 +24,8 @@ type Executor struct {
 	Calls atomic.Int64
 	// Started gets a value when the tool "block" starts, Stopped when its context ends.
 	Started, Stopped chan struct{}
+	// Release lets the tool "block" end by itself; nil means never.
+	Release <-chan struct{}
 
 	mu       sync.Mutex
 	tools    []*executorv1.Tool
@@ -135,9 +137,13 @@ func (e *Executor) CallTool(ctx context.Context, req *executorv1.CallToolRequest
 		panic("the tool panics")
 	case "block":
 		e.Started <- struct{}{}
-		<-ctx.Done()
-		e.Stopped <- struct{}{}
-		return nil, ctx.Err()
+		select {
+		case <-e.Release:
+			return text("released"), nil
+		case <-ctx.Done():
+			e.Stopped <- struct{}{}
+			return nil, ctx.Err()
+		}
 	case "ze_execute":
 		for _, c := range []struct {
 			word  string
