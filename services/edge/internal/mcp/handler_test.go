@@ -139,7 +139,8 @@ func TestDisconnectCancels(t *testing.T) {
 func TestListen(t *testing.T) {
 	s := newServer(t, options{})
 	resp := s.post(t.Context(), t, `{"jsonrpc":"2.0","id":"sub","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["x:y"]},$META}}`)
-	events := bufio.NewReader(resp.Body)
+	var all bytes.Buffer
+	events := bufio.NewReader(io.TeeReader(resp.Body, &all))
 	next := func() string {
 		t.Helper()
 		for {
@@ -148,7 +149,6 @@ func TestListen(t *testing.T) {
 				t.Fatalf("read event: %v", err)
 			}
 			if data, ok := strings.CutPrefix(line, "data: "); ok {
-				s.check(t, "subscriptions/listen", resp, []byte(line+"\n"))
 				return strings.TrimSpace(data)
 			}
 		}
@@ -171,6 +171,7 @@ func TestListen(t *testing.T) {
 	if _, err := io.Copy(io.Discard, events); err != nil {
 		t.Errorf("end of stream: %v", err)
 	}
+	s.check(t, "subscriptions/listen", resp, all.Bytes())
 }
 
 // Who did not ask for tool list changes is not told of them.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/zegate/zegate/pkg/mcptest"
 	"github.com/zegate/zegate/services/edge/internal/audit"
 	"github.com/zegate/zegate/services/edge/internal/auth"
 	"github.com/zegate/zegate/services/edge/internal/catalogue"
@@ -81,7 +82,10 @@ func newServer(t testing.TB, o options) *server {
 }
 
 // check holds an answer against the revision's schema.
-func (s *server) check(t testing.TB, method string, resp *http.Response, body []byte) {}
+func (s *server) check(t testing.TB, method string, resp *http.Response, body []byte) {
+	t.Helper()
+	mcptest.CheckAnswer(t, method, resp.StatusCode, resp.Header.Get("Content-Type"), body)
+}
 
 // syncBuffer is a buffer that a server writes and a test reads.
 type syncBuffer struct {
