@@ -1,14 +1,16 @@
-// Package lifecycle is the body of every main: settings, signals, the admin port, and the exit code.
 package lifecycle
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/zegate/zegate/pkg/rpc"
+	"github.com/zegate/zegate/pkg/telemetry"
 )
 
 // Shared is the settings that every service of a process has in common: the top-level sections of the file that belong to
@@ -16,10 +18,12 @@ import (
 type Shared struct {
 	// InternalTLS is mutual TLS between services.
 	InternalTLS rpc.TLS `yaml:"internal_tls"`
-	// Drain is how a service stops.
-	Drain Drain `yaml:"drain"`
+	// Log is what is logged, and how.
+	Log telemetry.Log `yaml:"log"`
 	// Audit is where records of requests go.
 	Audit Audit `yaml:"audit"`
+	// Drain is how a service stops.
+	Drain Drain `yaml:"drain"`
 }
 
 // Audit is where records of requests go.
@@ -32,6 +36,24 @@ type Audit struct {
 type Drain struct {
 	Delay time.Duration `yaml:"delay"`
 	Grace time.Duration `yaml:"grace"`
+}
+
+// defaultShared is the sections when nothing is set.
+func defaultShared() *Shared {
+	return &Shared{Log: telemetry.DefaultLog(), Drain: Drain{Grace: 30 * time.Second}}
+}
+
+func (s *Shared) validate() error {
+	if err := s.InternalTLS.Validate(); err != nil {
+		return err
+	}
+	if err := s.Log.Validate(); err != nil {
+		return fmt.Errorf("log.%w", err)
+	}
+	if s.Drain.Delay < 0 || s.Drain.Grace < 0 {
+		return errors.New("drain: delay and grace must not be negative: write durations such as 5s and 30s")
+	}
+	return nil
 }
 
 // Host is what a process lends to a service that runs in it.
