@@ -109,12 +109,13 @@ func (p Program) Execute(ctx context.Context, args, environ []string, stdout, st
 		_, _ = fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
 		return code
 	}
-	if command == "config" && fs.NArg() == 2 && fs.Arg(0) == "check" {
+	switch {
+	case command == "config" && fs.NArg() == 2 && fs.Arg(0) == "check":
 		*file = fs.Arg(1)
-	} else if fs.NArg() > 0 {
-		return fail(exitUsage, fmt.Errorf("%q is neither a flag nor a command; see %s --help", fs.Arg(0), p.Name))
-	} else if command == "config" {
+	case command == "config":
 		return fail(exitUsage, fmt.Errorf("write %s config check FILE", p.Name))
+	case fs.NArg() > 0:
+		return fail(exitUsage, fmt.Errorf("%q is neither a flag nor a command; see %s --help", fs.Arg(0), p.Name))
 	}
 	if command == "version" {
 		_, _ = fmt.Fprintln(stdout, p.Name, Version())

@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -52,17 +53,22 @@ func (s settings) load(file string, environ []string, flags map[string]string) e
 	return s.shared.validate()
 }
 
-// loadFile decodes the file strictly into one struct that is made of the sections.
+// loadFile takes what the file says of the sections. The sections of services that are not this process's are left alone.
 func (s settings) loadFile(file string) error {
 	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
 		return fmt.Errorf("--config: %w", err)
 	}
+	doc, err := parseDocument(file, text)
+	if err != nil {
+		return err
+	}
+	// One struct made of all sections, so that the top level is looked at like any other.
 	var fields []reflect.StructField
 	var targets []reflect.Value
 	add := func(name string, target reflect.Value) {
 		fields = append(fields, reflect.StructField{
-			Name: "F" + fmt.Sprint(len(fields)), Type: target.Type(), Tag: reflect.StructTag(`yaml:"` + name + `"`),
+			Name: "F" + strconv.Itoa(len(fields)), Type: target.Type(), Tag: reflect.StructTag(`yaml:"` + name + `"`),
 		})
 		targets = append(targets, target)
 	}
@@ -79,15 +85,15 @@ func (s settings) loadFile(file string) error {
 	for i := range shared.NumField() {
 		add(yamlName(shared.Type().Field(i)), shared.Field(i))
 	}
-	root := reflect.New(reflect.StructOf(fields))
+	root := reflect.New(reflect.StructOf(fields)).Elem()
 	for i, target := range targets {
-		root.Elem().Field(i).Set(target)
+		root.Field(i).Set(target)
 	}
-	if err := yaml.UnmarshalWithOptions(text, root.Interface(), yaml.Strict()); err != nil {
-		return explain(file, text, root.Type().Elem(), err)
+	if err := doc.assign(doc.root, root, ""); err != nil {
+		return err
 	}
 	for i, target := range targets {
-		target.Set(root.Elem().Field(i))
+		target.Set(root.Field(i))
 	}
 	return nil
 }
