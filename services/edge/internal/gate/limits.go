@@ -76,7 +76,7 @@ func (c *callers) request(subject string) *fault.Error {
 		return nil
 	}
 	reservation.Cancel()
-	return limited(max(wait, time.Second), "too many requests from this caller")
+	return limited(wait, "too many requests from this caller")
 }
 
 func (c *callers) call(subject string) (func(), *fault.Error) {
@@ -107,7 +107,9 @@ func (c *callers) acquire(subject string, limit int, count func(*caller) *int, t
 }
 
 func limited(wait time.Duration, text string) *fault.Error {
-	e := fault.New(fault.RateLimited, "%s: try again in %s", text, wait.Round(time.Millisecond))
+	// Whole seconds, as in the Retry-After header.
+	wait = (wait + time.Second - 1).Truncate(time.Second)
+	e := fault.New(fault.RateLimited, "%s: try again in %s", text, wait)
 	e.RetryAfter = wait
 	return e
 }
