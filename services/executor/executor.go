@@ -43,7 +43,7 @@ func Run(ctx context.Context, cfg Config, log *slog.Logger) (err error) {
 		devices = append(devices, d)
 	}
 
-	srv, err := server.New(devices, cfg.Host.Version, log)
+	srv, err := server.New(devices, cfg.Host.Version)
 	if err != nil {
 		return err
 	}

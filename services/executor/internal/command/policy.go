@@ -87,11 +87,11 @@ var baseline = []string{
 // Rules are the patterns of a device's policy.
 type Rules struct {
 	// Read allows commands that change nothing.
-	Read []string `yaml:"read"`
+	Read []string
 	// Write allows commands that change something.
-	Write []string `yaml:"write"`
+	Write []string
 	// Deny refuses commands; it wins over Read and Write.
-	Deny []string `yaml:"deny"`
+	Deny []string
 }
 
 // Policy decides which commands run. What no rule allows is refused.

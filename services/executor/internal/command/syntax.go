@@ -112,7 +112,7 @@ func (p Param) Wants() string {
 		return "a prefix such as 192.0.2.0/24 or 2001:db8::/32, or an address"
 	case Duration:
 		if p.bounded() {
-			return fmt.Sprintf("a duration from %s to %s, such as 30s", time.Duration(p.Min), time.Duration(p.Max))
+			return fmt.Sprintf("a duration from %s to %s, such as 30s", shortDuration(p.Min), shortDuration(p.Max))
 		}
 		return "a duration such as 30s"
 	case Number:
@@ -148,12 +148,24 @@ func (p Param) accept(word string) (string, bool) {
 		return pfx.Masked().String(), err == nil
 	case Duration:
 		d, err := parseDuration(word)
-		return d.String(), err == nil && p.within(int64(d))
+		return shortDuration(int64(d)), err == nil && p.within(int64(d))
 	case Number:
 		n, err := strconv.ParseInt(word, 10, 64)
 		return strconv.FormatInt(n, 10), err == nil && p.within(n)
 	}
 	return word, true
+}
+
+// shortDuration writes 10m, where time.Duration writes 10m0s.
+func shortDuration(n int64) string {
+	s := time.Duration(n).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 func parseDuration(word string) (time.Duration, error) {

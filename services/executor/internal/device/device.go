@@ -21,8 +21,10 @@ type Backend interface {
 	// Run runs one command to its end, or until ctx ends, and writes its output to out; it stops when out is full. An error is
 	// a *command.Failure, or ctx's. Several commands may run at once.
 	Run(ctx context.Context, inv command.Invocation, out *output.Collector) error
-	// Facts asks the device about itself. It is quick, and fails when the device cannot be reached.
+	// Facts asks the device about itself, quickly. An error is a *command.Failure, or ctx's.
 	Facts(ctx context.Context) (backend.Facts, error)
+	// FactsCommand is a line that prints all that Facts tells, so that policy on it is policy on Facts.
+	FactsCommand() string
 	// Close ends every connection.
 	Close() error
 }
@@ -137,20 +139,20 @@ func (d *Device) Run(ctx context.Context, p Plan, progress func(line string)) (o
 		timeout = d.cfg.LongTimeout
 	}
 	start := time.Now()
-	err := d.run(ctx, p, timeout, out)
-	// The line holds values that a user gave: the log names the command alone.
-	d.log.DebugContext(ctx, "command", "command", p.Command.Syntax, "duration", time.Since(start), "error", err)
+	err := d.limited(ctx, timeout, func(ctx context.Context) error { return d.backend.Run(ctx, p.Invocation, out) })
+	d.note(ctx, p.Command, time.Since(start), err)
 	return out.Result(), err
 }
 
-func (d *Device) run(ctx context.Context, p Plan, timeout time.Duration, out *output.Collector) error {
+// limited does something on the device within its limits. An error is a *command.Failure.
+func (d *Device) limited(ctx context.Context, timeout time.Duration, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := d.queue.enter(ctx, d.cfg.Name); err != nil {
 		return err
 	}
 	defer d.queue.leave()
-	err := d.backend.Run(ctx, p.Invocation, out)
+	err := do(ctx)
 	var f *command.Failure
 	switch {
 	case err == nil, errors.Is(err, output.ErrFull):
@@ -161,6 +163,21 @@ func (d *Device) run(ctx context.Context, p Plan, timeout time.Duration, out *ou
 		return f
 	}
 	return command.FailFrom(err, command.Failed, "%s could not run the command", d.cfg.Name)
+}
+
+// note logs a command by its syntax, since the line holds values that a user gave, and so may the text of a failure. Only why a device
+// cannot be reached is of no user's making.
+func (d *Device) note(ctx context.Context, c *command.Command, took time.Duration, err error) {
+	var f *command.Failure
+	if !errors.As(err, &f) {
+		d.log.DebugContext(ctx, "command ran", "command", c.Syntax, "duration", took)
+		return
+	}
+	attrs := []any{"command", c.Syntax, "duration", took, "class", f.Class.String()}
+	if f.Class == command.Unavailable {
+		attrs = append(attrs, "error", f)
+	}
+	d.log.InfoContext(ctx, "command failed", attrs...)
 }
 
 // ended is the failure of a context that has ended.

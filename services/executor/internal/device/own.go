@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -117,10 +118,10 @@ type reference struct {
 	Device  string `json:"device"`
 	Backend string `json:"backend"`
 	Zegate  string `json:"zegate"`
-	// Reachable says whether the device answered just now.
-	Reachable bool          `json:"reachable"`
-	Facts     backend.Facts `json:"facts,omitzero"`
-	Rules     struct {
+	// Facts is what the device tells, or NoFacts why it does not.
+	Facts   *backend.Facts `json:"facts,omitzero"`
+	NoFacts string         `json:"no-facts,omitzero"`
+	Rules   struct {
 		Line        string   `json:"line"`
 		Read        []string `json:"read"`
 		Write       []string `json:"write"`
@@ -140,13 +141,26 @@ func (d *Device) Reference(ctx context.Context, version string) []byte {
 	ref.Rules.Read, ref.Rules.Write, ref.Rules.Deny = d.cfg.Rules.Read, d.cfg.Rules.Write, d.cfg.Rules.Deny
 	ref.Rules.Concurrent, ref.Rules.MaxOutput = d.cfg.MaxConcurrent, d.cfg.MaxOutputBytes
 	ref.Rules.Timeout, ref.Rules.LongTimeout = d.cfg.Timeout.String(), d.cfg.LongTimeout.String()
-	ctx, cancel := context.WithTimeout(ctx, factsTimeout)
-	defer cancel()
-	facts, err := d.backend.Facts(ctx)
-	if ref.Reachable = err == nil; ref.Reachable {
-		ref.Facts = facts
+	facts, err := d.facts(ctx)
+	var f *command.Failure
+	if errors.As(err, &f) {
+		ref.NoFacts = f.Text()
+	} else {
+		ref.Facts = &facts
 	}
 	return marshal(ref)
+}
+
+// facts asks the device, under the same policy and limits as every command. An error is a *command.Failure.
+func (d *Device) facts(ctx context.Context) (facts backend.Facts, err error) {
+	if _, err := d.Plan(d.backend.FactsCommand()); err != nil {
+		return facts, err
+	}
+	err = d.limited(ctx, factsTimeout, func(ctx context.Context) (err error) {
+		facts, err = d.backend.Facts(ctx)
+		return err
+	})
+	return facts, err
 }
 
 // marshal writes values of our own types, which always can be written.

@@ -64,7 +64,8 @@ type Lab struct {
 	stopWatch context.CancelFunc
 }
 
-// Start starts both speakers. The session comes up within about two seconds; Established waits for it. Every record of the speakers goes to
+// Start starts both speakers. The session comes up within about two seconds; Established waits for
+// it and for its routes. Every record of the speakers goes to
 // log at the level debug.
 func Start(log *slog.Logger) (*Lab, error) {
 	dir, err := os.MkdirTemp("", "zegate-lab-") // mode 0700
@@ -93,15 +94,7 @@ func (l *Lab) start(log *slog.Logger) error {
 	if err := begin(l.near, near, -1); err != nil {
 		return err
 	}
-	watch, stop := context.WithCancel(context.Background())
-	l.stopWatch = stop
-	var once sync.Once
-	err = l.near.WatchEvent(watch, server.WatchEventMessageCallbacks{OnPeerUpdate: func(e *apiutil.WatchEventMessage_PeerEvent, _ time.Time) {
-		if e.Peer.State.SessionState == bgp.BGP_FSM_ESTABLISHED {
-			once.Do(func() { close(l.up) })
-		}
-	}}, server.WatchPeer())
-	if err != nil {
+	if err := l.watch(); err != nil {
 		return err
 	}
 	if err := addPeer(l.far, near, 0); err != nil {
@@ -111,6 +104,34 @@ func (l *Lab) start(log *slog.Logger) error {
 		return err
 	}
 	return l.served()
+}
+
+// watch closes up when the session has brought every route of the far side, so that whoever waited sees the whole lab. The two
+// callbacks come from one goroutine.
+func (l *Lab) watch() error {
+	ctx, stop := context.WithCancel(context.Background())
+	l.stopWatch = stop
+	established, learned := false, make(map[string]bool)
+	whole := sync.OnceFunc(func() { close(l.up) })
+	check := func() {
+		if established && len(learned) == len(far.routes) {
+			whole()
+		}
+	}
+	return l.near.WatchEvent(ctx, server.WatchEventMessageCallbacks{
+		OnPeerUpdate: func(e *apiutil.WatchEventMessage_PeerEvent, _ time.Time) {
+			established = established || e.Peer.State.SessionState == bgp.BGP_FSM_ESTABLISHED
+			check()
+		},
+		OnBestPath: func(paths []*apiutil.Path, _ time.Time) {
+			for _, p := range paths {
+				if p.PeerASN == far.asn && !p.Withdrawal {
+					learned[p.Nlri.String()] = true
+				}
+			}
+			check()
+		},
+	}, server.WatchPeer(), server.WatchBestPath(false))
 }
 
 // served waits until the API answers: GoBGP listens in the background and only logs it when it cannot.
@@ -130,7 +151,7 @@ func (l *Lab) socket() string { return filepath.Join(l.dir, "gobgp.sock") }
 // Target is where the lab's GoBGP API is served, as a gRPC target.
 func (l *Lab) Target() string { return "unix://" + l.socket() }
 
-// Established waits until the session is up, or until ctx ends.
+// Established waits until the session is up and every route is there, or until ctx ends.
 func (l *Lab) Established(ctx context.Context) error {
 	select {
 	case <-l.up:

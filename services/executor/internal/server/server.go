@@ -4,7 +4,6 @@ package server
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -23,14 +22,13 @@ type Server struct {
 	only      *device.Device // the one device, where there is just one
 	version   string
 	catalogue *executorv1.ListToolsResponse
-	log       *slog.Logger
 	stopped   chan struct{}
 	stop      sync.Once
 }
 
 // New makes a server of the executor's devices, of which there is at least one. Version is the executor's own.
-func New(devices []*device.Device, version string, log *slog.Logger) (*Server, error) {
-	s := &Server{devices: make(map[string]*device.Device, len(devices)), version: version, log: log, stopped: make(chan struct{})}
+func New(devices []*device.Device, version string) (*Server, error) {
+	s := &Server{devices: make(map[string]*device.Device, len(devices)), version: version, stopped: make(chan struct{})}
 	for _, d := range devices {
 		s.devices[d.Name()] = d
 	}
@@ -118,7 +116,6 @@ func (s *Server) execute(ctx context.Context, req *executorv1.CallToolRequest, a
 	out, err := d.Run(ctx, plan, progress)
 	var f *command.Failure
 	if errors.As(err, &f) {
-		s.log.InfoContext(ctx, "command failed", "device", d.Name(), "command", plan.Command.Syntax, "class", f.Class.String(), "cause", errors.Unwrap(f))
 		return failed(f, &out), nil
 	}
 	if err != nil {

@@ -45,6 +45,7 @@ type handler func(*Backend, context.Context, command.Invocation, *output.Collect
 func New(target string) (*Backend, error) {
 	conn, err := grpc.NewClient(target,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithNoProxy(), // a device is not reached through whatever the environment names for the web
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
@@ -87,7 +88,7 @@ func (b *Backend) Run(ctx context.Context, inv command.Invocation, out *output.C
 		}
 		err = run(b, ctx, inv, out)
 	}
-	return b.failure(ctx, err)
+	return failure(ctx, err)
 }
 
 // connect waits until the connection is up, for at most dialTimeout.
@@ -102,27 +103,22 @@ func (b *Backend) connect(ctx context.Context) error {
 		// Somebody is waiting: do not sit out the pause between two tries.
 		b.conn.ResetConnectBackoff()
 	}
-	failures := 0
 	for state != connectivity.Ready {
 		b.conn.Connect()
-		if !b.conn.WaitForStateChange(dial, state) {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return command.Fail(command.Unavailable, "GoBGP does not answer; check that gobgpd runs and that its --api-hosts is the configured target, then try again")
+		changed := b.conn.WaitForStateChange(dial, state)
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		was := state
-		if state = b.conn.GetState(); state == connectivity.TransientFailure && was != connectivity.TransientFailure {
-			if failures++; failures == 2 {
-				return command.Fail(command.Unavailable, "GoBGP cannot be reached; check that gobgpd runs and that its --api-hosts is the configured target, then try again")
-			}
+		if state = b.conn.GetState(); !changed || state == connectivity.TransientFailure && was != connectivity.TransientFailure {
+			return command.Fail(command.Unavailable, "GoBGP cannot be reached; check that gobgpd runs and that its --api-hosts is the configured target, then try again")
 		}
 	}
 	return nil
 }
 
 // failure turns what gRPC reports into a failure of ours. GoBGP answers nearly every error as Unknown with a text.
-func (b *Backend) failure(ctx context.Context, err error) error {
+func failure(ctx context.Context, err error) error {
 	s, isStatus := status.FromError(err)
 	if err == nil || ctx.Err() != nil || !isStatus {
 		return err
@@ -143,17 +139,20 @@ func (b *Backend) failure(ctx context.Context, err error) error {
 	return command.FailFrom(err, command.Failed, "GoBGP: %s", output.Clean([]byte(s.Message()), output.Plain))
 }
 
+// FactsCommand is the command that tells all that Facts tells.
+func (b *Backend) FactsCommand() string { return "show bgp" }
+
 // Facts asks the daemon about itself.
 func (b *Backend) Facts(ctx context.Context) (backend.Facts, error) {
 	if err := b.connect(ctx); err != nil {
 		return backend.Facts{}, err
 	}
 	facts, err := b.facts(ctx)
-	return facts, b.failure(ctx, err)
+	return facts, failure(ctx, err)
 }
 
 func (b *Backend) facts(ctx context.Context) (backend.Facts, error) {
-	f := backend.Facts{Daemon: "GoBGP"}
+	f := backend.Facts{Daemon: daemon}
 	r, err := b.api.GetBgp(ctx, &api.GetBgpRequest{})
 	if err != nil {
 		return f, err

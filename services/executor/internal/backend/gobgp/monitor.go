@@ -94,7 +94,8 @@ func (b *Backend) monitor(ctx context.Context, inv command.Invocation, out *outp
 func (b *Backend) stamp() string { return b.now().UTC().Format(time.RFC3339Nano) }
 
 func (b *Backend) writeEvent(out *output.Collector, e *api.WatchEventResponse) error {
-	if p := e.GetPeer(); p.GetPeer() != nil {
+	// The event that ends the list of peers comes with a peer that has no address.
+	if p := e.GetPeer(); peerAddress(p.GetPeer()) != "" {
 		err := writeLine(out, monitorPeer{b.stamp(), "peer", peerAddress(p.GetPeer()), state(p.GetPeer()), enum(p.GetPeer().GetState().GetAdminState().String(), "ADMIN_STATE_")})
 		if err != nil {
 			return err

@@ -9,6 +9,8 @@ import (
 	"github.com/zegate/zegate/services/executor/internal/output"
 )
 
+const daemon = "GoBGP"
+
 type listedPeer struct {
 	Name     string `json:"name"`
 	RemoteAS uint32 `json:"remote-as"`
@@ -99,6 +101,8 @@ func (b *Backend) showSpeaker(ctx context.Context, _ command.Invocation, out *ou
 		sizes[i] = tableSize{r.GetNumDestination(), r.GetNumPath()}
 	}
 	return write(out, struct {
+		Daemon          string   `json:"daemon"`
+		Version         string   `json:"version,omitzero"`
 		RouterID        string   `json:"router-id"`
 		LocalAS         uint32   `json:"local-as"`
 		ListenAddresses []string `json:"listen-addresses"`
@@ -111,7 +115,7 @@ func (b *Backend) showSpeaker(ctx context.Context, _ command.Invocation, out *ou
 		PeerCount   int `json:"peer-count"`
 		Established int `json:"established"`
 	}{
-		RouterID: address(g.GetGlobal().GetRouterId()), LocalAS: g.GetGlobal().GetAsn(),
+		Daemon: daemon, Version: version(peers), RouterID: address(g.GetGlobal().GetRouterId()), LocalAS: g.GetGlobal().GetAsn(),
 		ListenAddresses: g.GetGlobal().GetListenAddresses(), ListenPort: g.GetGlobal().GetListenPort(), Families: families(peers),
 		Tables: struct {
 			IPv4 tableSize `json:"ipv4-unicast"`
@@ -130,7 +134,7 @@ func (b *Backend) showVersion(ctx context.Context, _ command.Invocation, out *ou
 		Daemon  string `json:"daemon"`
 		Version string `json:"version,omitzero"`
 		Note    string `json:"note,omitzero"`
-	}{Daemon: "GoBGP", Version: version(peers)}
+	}{Daemon: daemon, Version: version(peers)}
 	if answer.Version == "" {
 		answer.Note = "GoBGP's API tells the version only where a peer is set to be sent it (send-software-version)"
 	}

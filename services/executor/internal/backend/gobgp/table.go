@@ -27,7 +27,7 @@ var table = []struct {
 	run handler
 }{
 	{command.Command{
-		Syntax: "show bgp", Summary: "The speaker: its identifier, autonomous system, families, tables and sessions in numbers.",
+		Syntax: "show bgp", Summary: "The speaker: its version where it tells, its identifier, autonomous system, families, tables and sessions in numbers.",
 		Access: command.Read, JSON: true, Examples: []string{"show bgp"},
 	}, (*Backend).showSpeaker},
 	{command.Command{
