@@ -33,7 +33,7 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-func testProgram(services ...Service) (Program, *testConfig) {
+func testProgram(services ...Service) Program {
 	cfg := testDefaults()
 	cfg.Listen = "127.0.0.1:0"
 	return Program{
@@ -49,7 +49,7 @@ func testProgram(services ...Service) (Program, *testConfig) {
 		AdminListen: func() string { return cfg.Listen },
 		AdminKey:    "edge.listen",
 		Services:    services,
-	}, &cfg
+	}
 }
 
 func TestCommands(t *testing.T) {
@@ -82,7 +82,7 @@ func TestCommands(t *testing.T) {
 		{"admin port that is taken", []string{"--listen", "nowhere:x"}, exitFailed, "", "edge.listen"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, _ := testProgram()
+			p := testProgram()
 			var stdout, stderr output
 			if code := p.Execute(t.Context(), tt.args, nil, &stdout, &stderr); code != tt.code {
 				t.Errorf("exit code %d, want %d", code, tt.code)
@@ -108,7 +108,7 @@ func service(name string, order *output) Service {
 func TestServe(t *testing.T) {
 	var order, stdout, stderr output
 	slow := make(chan struct{})
-	p, _ := testProgram(service("a", &order), Service{Name: "b", Run: func(ctx context.Context, host Host, _ *slog.Logger) error {
+	p := testProgram(service("a", &order), Service{Name: "b", Run: func(ctx context.Context, host Host, _ *slog.Logger) error {
 		<-slow
 		host.Ready(true)
 		<-ctx.Done()
@@ -174,7 +174,7 @@ func TestServe(t *testing.T) {
 // One service that fails stops the others, and the program says why.
 func TestServiceFails(t *testing.T) {
 	var order, stderr output
-	p, _ := testProgram(service("a", &order), Service{Name: "b", Run: func(context.Context, Host, *slog.Logger) error { return errors.New("no port") }})
+	p := testProgram(service("a", &order), Service{Name: "b", Run: func(context.Context, Host, *slog.Logger) error { return errors.New("no port") }})
 	if code := p.Execute(t.Context(), nil, nil, io.Discard, &stderr); code != exitFailed {
 		t.Errorf("exit code %d", code)
 	}

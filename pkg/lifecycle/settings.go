@@ -55,7 +55,7 @@ func (s settings) load(file string, environ []string, flags map[string]string) e
 
 // loadFile takes what the file says of the sections. The sections of services that are not this process's are left alone.
 func (s settings) loadFile(file string) error {
-	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("--config: %w", err)
 	}

@@ -217,7 +217,7 @@ func (c *Client) body(r Request, params map[string]json.RawMessage) ([]byte, err
 
 // mirroredName is the part of params that the Mcp-Name header repeats.
 func mirroredName(method string, params map[string]json.RawMessage) (name string, ok bool) {
-	member := ""
+	var member string
 	switch method {
 	case "tools/call", "prompts/get":
 		member = "name"

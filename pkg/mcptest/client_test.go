@@ -17,22 +17,26 @@ func TestBuild(t *testing.T) {
 		body    string
 	}{
 		{
-			"call", Request{Method: "tools/call", Params: `{"name":"ze_execute","arguments":{"n":9007199254740993}}`, ID: `"a"`, Capabilities: Form},
+			"call",
+			Request{Method: "tools/call", Params: `{"name":"ze_execute","arguments":{"n":9007199254740993}}`, ID: `"a"`, Capabilities: Form},
 			map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "ze_execute", "Authorization": "Bearer s", "Content-Type": "application/json"},
 			`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}},"io.modelcontextprotocol/clientInfo":{"name":"mcptest","version":"1"},"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"arguments":{"n":9007199254740993},"name":"ze_execute"}}`,
 		},
 		{
-			"sentinel", Request{Method: "prompts/get", Params: `{"name":"é","_meta":{}}`, ID: `1`},
+			"sentinel",
+			Request{Method: "prompts/get", Params: `{"name":"é","_meta":{}}`, ID: `1`},
 			map[string]string{"Mcp-Name": "=?base64?w6k=?="},
 			`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"_meta":{},"name":"é"}}`,
 		},
 		{
-			"without", Request{Method: "tools/list", NoMeta: true, Notification: true, Header: map[string]string{"Mcp-Method": "", "MCP-Protocol-Version": "1"}},
+			"without",
+			Request{Method: "tools/list", NoMeta: true, Notification: true, Header: map[string]string{"Mcp-Method": "", "MCP-Protocol-Version": "1"}},
 			map[string]string{"Mcp-Method": "", "Mcp-Protocol-Version": "1", "Mcp-Name": ""},
 			`{"jsonrpc":"2.0","method":"tools/list","params":{}}`,
 		},
 		{
-			"meta", Request{Method: "tools/list", ID: `1`, Meta: map[string]string{KeyCapabilities: "", KeyClientInfo: "", "progressToken": `7`}},
+			"meta",
+			Request{Method: "tools/list", ID: `1`, Meta: map[string]string{KeyCapabilities: "", KeyClientInfo: "", "progressToken": `7`}},
 			nil,
 			`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":7}}}`,
 		},

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,7 +24,7 @@ func newServerMetrics(r prometheus.Registerer) *serverMetrics {
 	}, []string{"method", "code"})}
 	// In one process several services share the registry and so the collector.
 	if err := r.Register(m.seconds); err != nil {
-		if are, ok := err.(prometheus.AlreadyRegisteredError); ok {
+		if are := (prometheus.AlreadyRegisteredError{}); errors.As(err, &are) {
 			m.seconds = are.ExistingCollector.(*prometheus.HistogramVec)
 		}
 	}

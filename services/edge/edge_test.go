@@ -62,7 +62,9 @@ func run(t *testing.T, executor *edgetest.Executor, startExecutor <-chan struct{
 	t.Cleanup(func() {
 		cancel()
 		stopBackend()
-		<-backendDone
+		if err := <-backendDone; err != nil {
+			t.Error(err)
+		}
 	})
 	return r
 }
@@ -98,7 +100,7 @@ func closed() chan struct{} {
 func TestReadiness(t *testing.T) {
 	start := make(chan struct{})
 	r := run(t, edgetest.New(), start)
-	if resp := r.post(t, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{$META}}`, "Mcp-Method", "server/discover"); resp.StatusCode != 200 {
+	if resp := r.post(t, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{$META}}`, "Mcp-Method", "server/discover"); resp.StatusCode != http.StatusOK {
 		t.Errorf("server/discover without an executor: %d", resp.StatusCode)
 	}
 	select {

@@ -79,7 +79,7 @@ func (c Config) listen() (net.Listener, error) {
 
 // abandoned tells whether a socket file is left over from a process that is gone.
 func abandoned(path string) bool {
-	conn, err := net.Dial("unix", path)
+	conn, err := (&net.Dialer{}).DialContext(context.Background(), "unix", path)
 	if err == nil {
 		_ = conn.Close()
 	}

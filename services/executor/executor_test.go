@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -28,7 +27,7 @@ func start(t *testing.T, cfg Config) executorv1.ExecutorServiceClient {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, cfg, slog.New(slog.NewTextHandler(io.Discard, nil))) }()
+	go func() { ended <- Run(ctx, cfg, slog.New(slog.DiscardHandler)) }()
 	select {
 	case <-ready:
 	case err := <-ended:
@@ -63,8 +62,10 @@ func TestLabAnswersThePeerList(t *testing.T) {
 	cfg.OnLabEstablished = func() { close(up) }
 	c := start(t, cfg)
 	<-up
-	for _, line := range []string{"show bgp peer list", "show bgp", "show bgp summary", "show bgp rib", "show bgp rib best", "show bgp rib 203.0.113.0/24",
-		"show bgp rib 203.0.113.130", "show bgp peer 127.0.0.1 detail", "show version", "show uptime", "help", "monitor bgp 2s", "cl bgp *", "CLEAR BGP *", "conf t", "sh bgp su", "clear bgp peer *", "show bgp peer x detail", "show bgp pier"} {
+	for _, line := range []string{
+		"show bgp peer list", "show bgp", "show bgp summary", "show bgp rib", "show bgp rib best", "show bgp rib 203.0.113.0/24",
+		"show bgp rib 203.0.113.130", "show bgp peer 127.0.0.1 detail", "show version", "show uptime", "help", "monitor bgp 2s", "cl bgp *", "CLEAR BGP *", "conf t", "sh bgp su", "clear bgp peer *", "show bgp peer x detail", "show bgp pier",
+	} {
 		r := call(t, c, "ze_execute", `{"command":"`+line+`"}`)
 		t.Logf("%s: %v\n%s", line, r.GetFailureClass(), r.GetContent()[0].GetText().GetText())
 	}

@@ -25,8 +25,8 @@ func (a *Answer) read(contentType string, body []byte, id int64) error {
 	switch media {
 	case "application/json":
 		var m message
-		if json.Unmarshal(body, &m) != nil || m.JSONRPC == "" {
-			return nil
+		if err := json.Unmarshal(body, &m); err != nil || m.JSONRPC == "" {
+			return nil //nolint:nilerr // what is no message is no answer: the caller tells what came instead
 		}
 		return a.take(m, id)
 	case "text/event-stream":

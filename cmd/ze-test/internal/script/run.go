@@ -56,8 +56,8 @@ func (r *runner) run(ctx context.Context, in io.Reader) error {
 		if err := r.directive(ctx, strings.TrimSpace(line)); err != nil {
 			return err
 		}
-		if readErr != nil {
-			return nil
+		if readErr != nil { // the end of the script
+			return nil //nolint:nilerr // io.EOF, as checked above
 		}
 	}
 }

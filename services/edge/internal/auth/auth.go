@@ -138,7 +138,7 @@ func New(c Config) (*Authenticator, error) {
 }
 
 func readToken(key, file string) (string, error) {
-	b, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+	b, err := os.ReadFile(file)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", key, err)
 	}

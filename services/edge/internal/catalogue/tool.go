@@ -33,7 +33,7 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 // malformed tool takes no other with it.
 func newTool(d *executorv1.Tool) (*Tool, error) {
 	if !toolName.MatchString(d.GetName()) {
-		return nil, errors.New("the name must be 1 to 128 characters of A-Z, a-z, 0-9, _, - and .")
+		return nil, errors.New("the name must be 1 to 128 characters of A-Z, a-z, 0-9, underscore, hyphen and dot")
 	}
 	t := &Tool{Name: d.GetName()}
 	schema := d.GetInputSchemaJson()

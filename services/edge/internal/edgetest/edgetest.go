@@ -45,6 +45,7 @@ func New() *Executor {
 
 // Client serves the executor through the production interceptors until the test ends.
 func (e *Executor) Client(t testing.TB) executorv1.ExecutorServiceClient {
+	t.Helper()
 	conn := rpctest.Serve(t, func(s grpc.ServiceRegistrar) { executorv1.RegisterExecutorServiceServer(s, e) })
 	return executorv1.NewExecutorServiceClient(conn)
 }

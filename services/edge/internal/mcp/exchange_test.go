@@ -37,6 +37,7 @@ func TestExchanges(t *testing.T) {
 }
 
 func runExchanges(t *testing.T, file string) {
+	t.Helper()
 	archive, err := txtar.ParseFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -111,6 +112,7 @@ var expansions = strings.NewReplacer(
 )
 
 func parseExchange(t *testing.T, f txtar.File) *exchangeRequest {
+	t.Helper()
 	head, body, _ := strings.Cut(string(f.Data), "\n\n")
 	lines := strings.Split(strings.TrimSpace(head), "\n")
 	r := &exchangeRequest{header: http.Header{}, body: []byte(expansions.Replace(strings.TrimSuffix(body, "\n")))}
@@ -181,7 +183,7 @@ func (s *server) exchange(t *testing.T, r *exchangeRequest) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)

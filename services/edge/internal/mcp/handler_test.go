@@ -69,7 +69,7 @@ func TestRequestState(t *testing.T) {
 				if err := json.Unmarshal([]byte(text), &answer); err != nil {
 					t.Fatal(err)
 				}
-				if resp.StatusCode != 400 || answer.ID != 7 || answer.Error.Code != -32602 || answer.Error.Message != want {
+				if resp.StatusCode != http.StatusBadRequest || answer.ID != 7 || answer.Error.Code != -32602 || answer.Error.Message != want {
 					t.Errorf("status %d, answer %s", resp.StatusCode, text)
 				}
 				if strings.Contains(text, "hunter2") {
@@ -251,11 +251,11 @@ func TestNoExecutorYet(t *testing.T) {
 	for _, method := range []string{"tools/list", "tools/call"} {
 		resp := s.post(t.Context(), t, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"name":"ze_execute",$META}}`)
 		text := readAll(t, resp)
-		if resp.StatusCode != 200 || !strings.Contains(text, `"code":-32603`) || !strings.Contains(text, "try again") {
+		if resp.StatusCode != http.StatusOK || !strings.Contains(text, `"code":-32603`) || !strings.Contains(text, "try again") {
 			t.Errorf("%s: %d %s", method, resp.StatusCode, text)
 		}
 	}
-	if resp := s.post(t.Context(), t, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{$META}}`); resp.StatusCode != 200 {
+	if resp := s.post(t.Context(), t, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{$META}}`); resp.StatusCode != http.StatusOK {
 		t.Errorf("server/discover: %d", resp.StatusCode)
 	}
 }
@@ -289,7 +289,8 @@ func TestAudit(t *testing.T) {
 			map[string]any{"outcome": "refused", "reason": "HEADER_MISMATCH", "status": 400.0},
 		},
 		{
-			"origin", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{$META}}`, []string{"Origin", "https://evil.example.com"},
+			"origin", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{$META}}`,
+			[]string{"Origin", "https://evil.example.com"},
 			map[string]any{"outcome": "refused", "reason": "ORIGIN_NOT_ALLOWED", "status": 403.0},
 		},
 		{

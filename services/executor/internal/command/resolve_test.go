@@ -159,8 +159,12 @@ func TestLearnedGrammar(t *testing.T) {
 		word := "k" + strings.Repeat("x", i%10) + string(rune('a'+i/10%26)) + string(rune('a'+i/260))
 		commands = append(commands, Command{
 			Syntax: "show " + word + " form " + string(rune('a'+i%26)) + word, Summary: "s", Access: Read,
-			Elements: []Element{{Keyword: "show"}, {Choice: [][]Element{{{Keyword: word}}, {{Keyword: word + "-alias"}}}},
-				{Optional: []Element{{Keyword: "json"}}}, {Param: &Param{Name: "n", Kind: Number}}},
+			Elements: []Element{
+				{Keyword: "show"},
+				{Choice: [][]Element{{{Keyword: word}}, {{Keyword: word + "-alias"}}}},
+				{Optional: []Element{{Keyword: "json"}}},
+				{Param: &Param{Name: "n", Kind: Number}},
+			},
 		})
 	}
 	g, err := NewGrammar(commands)

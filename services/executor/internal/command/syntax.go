@@ -13,9 +13,9 @@ import (
 type Access uint8
 
 const (
-	// Read: nothing changes.
+	// Read changes nothing.
 	Read Access = iota + 1
-	// Write: something changes.
+	// Write changes something.
 	Write
 )
 

@@ -139,7 +139,7 @@ func (l *Lab) served() error {
 	var last error
 	for deadline := time.Now().Add(apiTimeout); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		var conn net.Conn
-		if conn, last = net.Dial("unix", l.socket()); last == nil {
+		if conn, last = (&net.Dialer{}).DialContext(context.Background(), "unix", l.socket()); last == nil {
 			return conn.Close()
 		}
 	}

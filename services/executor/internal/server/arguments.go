@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -51,7 +52,7 @@ func parseArguments(b []byte) (arguments, error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, malformed(err)
 	}
-	if _, err := d.ReadToken(); err != io.EOF {
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, malformed(err)
 	}
 	return args, nil
